@@ -18,8 +18,9 @@ function(casement_library name)
 endfunction()
 
 # casement_tests(PREFIX LIBS...): one test binary for each *_test.cc of the
-# folder.
+# folder; the target tests_PREFIX builds them, `ctest -L PREFIX` runs them.
 function(casement_tests prefix)
+  add_custom_target(tests_${prefix})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
   foreach(source ${sources})
     get_filename_component(stem ${source} NAME_WE)
@@ -28,6 +29,8 @@ function(casement_tests prefix)
     target_link_libraries(${name} PRIVATE ${ARGN} GTest::gmock GTest::gtest_main)
     casement_target(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    add_dependencies(tests_${prefix} ${name})
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+                         PROPERTIES TIMEOUT 300 LABELS ${prefix})
   endforeach()
 endfunction()
