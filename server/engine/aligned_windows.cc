@@ -341,6 +341,13 @@ size_t AlignedWindows::IndexBytes() const {
   return slices_.size() * kSliceBytes + row_count_ * kRowIndexBytes;
 }
 
+size_t AlignedWindows::OpenResults() const {
+  // Each row can be in so many windows; and each key in as many as there are.
+  const size_t covering = static_cast<size_t>(view_.WindowsPerEvent());
+  return std::min(row_count_ * covering,
+                  keys_.size() * (slices_.size() + covering));
+}
+
 // entry := slice start, key, state
 void AlignedWindows::Save(const EntrySink& sink) const {
   std::string entry;
@@ -363,14 +370,13 @@ bool AlignedWindows::Load(absl::string_view entry) {
   if (!in.ok() || start < -kMaxEventTime * 2 || start > kMaxEventTime * 2) {
     return false;
   }
+  const WindowGrid::Place place = grid_.PlaceOf(start);
+  if (place.start != start || place.first > place.last) return false;
   Slice& slice = slices_[start];
-  slice.place = grid_.PlaceOf(start);
+  slice.place = place;
   const KeyId id = keys_.FindOrAdd(key);
   Word*& row = slice.rows[id];
-  if (row != nullptr || slice.place.start != start ||
-      slice.place.first > slice.place.last) {
-    return false;
-  }
+  if (row != nullptr) return false;
   row = pool_.New();
   keys_.Ref(id);
   ++row_count_;

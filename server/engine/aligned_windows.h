@@ -36,6 +36,7 @@ class AlignedWindows : public WindowStore {
   void AskTriggers(const FoldInput& input) override;
   void StartBatch() override;
   size_t IndexBytes() const override;
+  size_t OpenResults() const override;
 
  private:
   struct Slice {

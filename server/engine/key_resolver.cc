@@ -103,18 +103,19 @@ int64_t KeyResolver::KeyBytes(const EventBatch& batch, int row) const {
 }
 
 int64_t KeyResolver::MaxKeyBytes(const EventBatch& batch) const {
-  // All symbols together are a bound that costs nothing; only a batch with long
-  // texts needs a closer look.
-  const int64_t numbers =
-      static_cast<int64_t>(fields_.size()) * kNumberKeyBytes;
-  const int64_t all = static_cast<int64_t>(batch.symbols.bytes());
-  if (all + numbers <= kMaxKeyBytes) return all + numbers;
+  // All symbols together, in each field, are a bound that costs nothing (two
+  // fields can share a symbol); only a batch with long texts needs a closer
+  // look.
+  const int64_t fields = static_cast<int64_t>(fields_.size());
+  const int64_t bound =
+      fields *
+      std::max(static_cast<int64_t>(batch.symbols.bytes()), kNumberKeyBytes);
+  if (bound <= kMaxKeyBytes) return bound;
   int64_t longest = 0;
   for (uint32_t i = 0; i < batch.symbols.size(); ++i) {
     longest = std::max<int64_t>(longest, batch.symbols[i].size());
   }
-  return static_cast<int64_t>(fields_.size()) *
-         std::max(longest, kNumberKeyBytes);
+  return fields * std::max(longest, kNumberKeyBytes);
 }
 
 }  // namespace casement::engine

@@ -173,7 +173,10 @@ bool ProducerTable::Load(Decoder* in) {
     LoadAck(in, &answer.ack);
     producer->answers.push_back(answer);
   }
-  if (!in->ok()) return false;
+  const bool sound =
+      max_event_time == kNoWatermark ||
+      (max_event_time >= kMinEventTime && max_event_time <= kMaxEventTime);
+  if (!in->ok() || !sound) return false;
   Update(producer, max_event_time, asserted, spoken, state);
   return true;
 }

@@ -100,10 +100,10 @@ void SessionWindows::Take(const FoldInput& input, int row, TimeUs watermark,
   if (key >= by_key_.size()) by_key_.resize(keys_.id_limit());
   Sessions& sessions = by_key_[key];
   // Those that the event is in reach of, which are next to each other.
-  size_t begin = 0;
-  while (begin < sessions.size() && sessions[begin]->last + reach_ <= time) {
-    ++begin;
-  }
+  const auto reached = std::partition_point(
+      sessions.begin(), sessions.end(),
+      [&](const Session* session) { return session->last + reach_ <= time; });
+  const size_t begin = reached - sessions.begin();
   size_t end = begin;
   while (end < sessions.size() && sessions[end]->first < time + reach_) ++end;
   // An open session that it joins keeps it from being late.
@@ -147,9 +147,15 @@ void SessionWindows::MergeRange(Sessions* sessions, size_t begin, size_t end) {
   sessions->erase(sessions->begin() + begin + 1, sessions->begin() + end);
 }
 
-void SessionWindows::RemoveFromKey(Session* session) {
-  Sessions& sessions = by_key_[session->key];
-  sessions.erase(std::find(sessions.begin(), sessions.end(), session));
+// Takes a freed session out of its key; where the key has several, that is left
+// for later and noted, since a key can have very many and all of them close.
+void SessionWindows::RemoveFreed(KeyId key, std::vector<KeyId>* several) {
+  Sessions& sessions = by_key_[key];
+  if (sessions.size() == 1) {
+    sessions.clear();
+  } else if (several->empty() || several->back() != key) {
+    several->push_back(key);
+  }
 }
 
 ResultHeader SessionWindows::HeaderOf(const Session& session) const {
@@ -175,6 +181,7 @@ std::vector<Window> SessionWindows::RetractOthers(Session* session) {
 
 void SessionWindows::CloseUpTo(TimeUs watermark, TimeUs /*seen*/,
                                Version version) {
+  std::vector<KeyId> several;
   while (!close_timers_.empty() && close_timers_.top().time <= watermark) {
     const Timer timer = close_timers_.top();
     close_timers_.pop();
@@ -191,8 +198,15 @@ void SessionWindows::CloseUpTo(TimeUs watermark, TimeUs /*seen*/,
     header.reason = EmitReason::kWatermark;
     emitter_.Emit(header, keys_.Bytes(session->key), session->row, replaced,
                   version);
-    RemoveFromKey(session);
+    const KeyId key = session->key;
     FreeSession(session);
+    RemoveFreed(key, &several);
+  }
+  for (const KeyId key : several) {
+    // The closed ones are the earliest.
+    Sessions& sessions = by_key_[key];
+    sessions.erase(sessions.begin(),
+                   std::find_if_not(sessions.begin(), sessions.end(), IsFreed));
   }
   next_close_ = close_timers_.empty() ? kEndOfTime : close_timers_.top().time;
 }

@@ -39,6 +39,7 @@ class SessionWindows : public WindowStore {
   void AskTriggers(const FoldInput& input) override;
   void StartBatch() override {}
   size_t IndexBytes() const override;
+  size_t OpenResults() const override { return live_; }
 
  private:
   struct Session {
@@ -83,7 +84,10 @@ class SessionWindows : public WindowStore {
   void AddOnTimeTimer(Session* session, TimeUs before);
   // Merges sessions [begin, end) of a key into the first of them.
   void MergeRange(Sessions* sessions, size_t begin, size_t end);
-  void RemoveFromKey(Session* session);
+  static bool IsFreed(const Session* session) {
+    return session->row == nullptr;
+  }
+  void RemoveFreed(KeyId key, std::vector<KeyId>* several);
   ResultHeader HeaderOf(const Session& session) const;
   // Takes back the rows under other bounds than the present ones; those are
   // returned.

@@ -84,6 +84,11 @@ void CheckWatermark(const WatermarkSpec& spec, Violations* bad) {
   }
 }
 
+// ceil(size / period) of a sliding window.
+int64_t WindowsCovering(const WindowSpec& window) {
+  return (window.size_us - 1) / window.period_us + 1;
+}
+
 void CheckWindow(const WindowSpec& window, Violations* bad) {
   switch (window.kind) {
     case WindowKind::kTumbling:
@@ -99,10 +104,9 @@ void CheckWindow(const WindowSpec& window, Violations* bad) {
         bad->Add("spec.window.sliding.period", "must be at least 1 us");
       }
       if (window.size_us >= 1 && window.period_us >= 1 &&
-          (window.size_us - 1) / window.period_us + 1 > kMaxWindowsPerEvent) {
+          WindowsCovering(window) > kMaxWindowsPerEvent) {
         bad->Add("spec.window.sliding.period",
-                 absl::StrCat("an event would be in ",
-                              (window.size_us - 1) / window.period_us + 1,
+                 absl::StrCat("an event would be in ", WindowsCovering(window),
                               " windows; at most ", kMaxWindowsPerEvent));
       }
       return;
@@ -188,6 +192,10 @@ int StreamSpec::FindField(absl::string_view name) const {
     if (fields[i].name == name) return static_cast<int>(i);
   }
   return -1;
+}
+
+int64_t ViewSpec::WindowsPerEvent() const {
+  return window.kind == WindowKind::kSliding ? WindowsCovering(window) : 1;
 }
 
 absl::Status ValidateStream(const StreamSpec& spec) {

@@ -24,6 +24,11 @@ inline constexpr int64_t kMaxWindowsPerEvent = 10000;
 inline constexpr int64_t kMaxValueBytes = 64 << 10;
 inline constexpr int64_t kMaxKeyBytes = 4 << 10;
 inline constexpr int kMaxBatchEvents = 65536;
+// The events of a batch times the windows of each, in a view whose triggers may
+// tell all of them at once, and in one that tells final results only: so much
+// the results of one record can come to.
+inline constexpr int64_t kMaxToldPlacements = 2'000'000;
+inline constexpr int64_t kMaxBatchPlacements = 20'000'000;
 inline constexpr int kMaxProducers = 10000;      // of a stream
 inline constexpr int kMaxViews = 100;            // of a stream
 inline constexpr int kMaxSourcePosition = 1024;  // bytes
@@ -105,6 +110,14 @@ struct TriggerSpec {
 };
 
 struct ViewSpec {
+  // In how many windows an event can be, at most.
+  int64_t WindowsPerEvent() const;
+  // Whether changes of a window can bring out provisional results.
+  bool TellsChanges() const {
+    return trigger.early_every_batch ||
+           (trigger.late_each_change && allowed_lateness_us > 0);
+  }
+
   WindowSpec window;
   std::vector<std::string> group_by;
   std::vector<AggregateSpec> aggregates;

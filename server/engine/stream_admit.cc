@@ -74,6 +74,22 @@ absl::Status CheckContent(const StreamSpec& spec, const BatchRecord& batch) {
   return absl::OkStatus();
 }
 
+// One record must not bring out more results than memory holds.
+absl::Status CheckPlacements(const View& view, const BatchRecord& batch) {
+  const ViewSpec& spec = view.definition().spec;
+  const int64_t placements =
+      spec.TellsChanges() ? kMaxToldPlacements : kMaxBatchPlacements;
+  const int64_t most = placements / spec.WindowsPerEvent();
+  if (batch.events.row_count() <= most) return absl::OkStatus();
+  return MakeError(
+      absl::StatusCode::kInvalidArgument, kBatchTooLarge,
+      absl::StrCat("an event is in ", spec.WindowsPerEvent(),
+                   " windows of view \"", view.definition().id, "\": at most ",
+                   most, " events a batch, given ", batch.events.row_count()),
+      {{"expected", absl::StrCat(most)},
+       {"given", absl::StrCat(batch.events.row_count())}});
+}
+
 std::string ReasonName(RejectReason reason) {
   switch (reason) {
     case RejectReason::kMissingTime:
@@ -114,15 +130,7 @@ std::vector<Stream::Impl::RowReject> Stream::Impl::FindRejects(
     const StreamSpec& spec, const BatchRecord& batch) const {
   std::vector<RowReject> rejects;
   const EventBatch& events = batch.events;
-  const TimeUs limit = GuardLimit(spec.watermark, batch);
-  if (spec.watermark.future_action == FutureAction::kReject &&
-      limit != kEndOfTime) {
-    for (int32_t row = 0; row < events.row_count(); ++row) {
-      if (events.times[row] <= limit) continue;
-      rejects.push_back({row, RejectReason::kTooFarAhead, "event_time",
-                         "is too far ahead of the server's clock"});
-    }
-  }
+  // Bad events come before those that the guard refuses.
   for (const auto& [number, view] : views) {
     const KeyResolver& resolver = view->windows().resolver();
     if (resolver.MaxKeyBytes(events) <= kMaxKeyBytes) continue;
@@ -133,6 +141,15 @@ std::vector<Stream::Impl::RowReject> Stream::Impl::FindRejects(
            view->definition().spec.group_by[0],
            absl::StrCat("makes a key of more than ", kMaxKeyBytes,
                         " bytes in view \"", view->definition().id, "\"")});
+    }
+  }
+  const TimeUs limit = GuardLimit(spec.watermark, batch);
+  if (spec.watermark.future_action == FutureAction::kReject &&
+      limit != kEndOfTime) {
+    for (int32_t row = 0; row < events.row_count(); ++row) {
+      if (events.times[row] <= limit) continue;
+      rejects.push_back({row, RejectReason::kTooFarAhead, "event_time",
+                         "is too far ahead of the server's clock"});
     }
   }
   std::stable_sort(
@@ -174,6 +191,11 @@ absl::StatusOr<std::optional<BatchAck>> Stream::Admit(
   }
   if (absl::Status status = CheckContent(spec_, batch); !status.ok()) {
     return status;
+  }
+  for (const auto& [number, view] : impl_->views) {
+    if (absl::Status status = CheckPlacements(*view, batch); !status.ok()) {
+      return status;
+    }
   }
   if (spec_.invalid_event_policy == InvalidEventPolicy::kRejectBatch) {
     std::vector<std::pair<int32_t, FieldViolation>> bad;

@@ -84,9 +84,12 @@ class WindowStore {
                                           int limit, Version version) const = 0;
 
   int64_t live_keys() const { return static_cast<int64_t>(keys_.size()); }
+  // What the open windows take, and what their results would take if the
+  // watermark made all of them final at once.
   size_t memory_bytes() const {
     return keys_.memory_bytes() + pool_.live_bytes() +
-           aggregates_.external_bytes() + IndexBytes();
+           2 * aggregates_.external_bytes() + IndexBytes() +
+           OpenResults() * kResultBytes;
   }
 
   // Checkpoint: an entry belongs to a key. `watermark` is the stream's.
@@ -108,6 +111,8 @@ class WindowStore {
   virtual void AskTriggers(const FoldInput& input) = 0;
   virtual void StartBatch() = 0;
   virtual size_t IndexBytes() const = 0;
+  // A bound of the number of open windows and keys.
+  virtual size_t OpenResults() const = 0;
 
   void Note(Word* row, int32_t event) {
     noted_rows_.push_back(row);
@@ -136,6 +141,8 @@ class WindowStore {
   TimeUs next_close_ = kEndOfTime;
 
  private:
+  static constexpr size_t kResultBytes = 160;
+
   std::vector<Word*> noted_rows_;
   std::vector<int32_t> noted_events_;
   // Keys of the batch that were looked up, by local number.

@@ -130,6 +130,32 @@ TEST(AdmissionTest, AKeyThatIsTooLargeRejectsItsEventAlone) {
   EXPECT_EQ(t.changes().rejects[0].reason, RejectReason::kValueTooLarge);
 }
 
+TEST(AdmissionTest, ABatchWhoseResultsCouldFillMemoryIsRefused) {
+  for (const bool early : {true, false}) {
+    ViewSpec view = StreamTester::Sliding(10000, 1);
+    view.trigger.early_every_batch = early;
+    StreamTester t(StreamTester::StreamOf(), view);
+    const int most = (early ? kMaxToldPlacements : kMaxBatchPlacements) / 10000;
+    BatchRecord batch = t.NextBatch(std::vector<TestEvent>(most, TestEvent{1}));
+    EXPECT_TRUE(t.stream().Admit(batch).ok());
+    batch = t.NextBatch(std::vector<TestEvent>(most + 1, TestEvent{1}));
+    EXPECT_EQ(ReasonOf(t.stream().Admit(batch).status()), kBatchTooLarge);
+  }
+}
+
+// The server refuses input by this: it must know of results to come, not only
+// of what is held.
+TEST(MemoryTest, CountsTheResultsThatOpenWindowsWillGive) {
+  StreamTester few(StreamTester::StreamOf(), StreamTester::Sliding(100, 10));
+  StreamTester many(StreamTester::StreamOf(), StreamTester::Sliding(10000, 1));
+  few.Send({{1}});
+  many.Send({{1}});
+  EXPECT_GT(many.stream().memory_bytes(),
+            few.stream().memory_bytes() + 9000 * 100);
+  many.End();
+  EXPECT_LT(many.stream().memory_bytes(), few.stream().memory_bytes());
+}
+
 TEST(AdmissionTest, MoreAnswersThanAreRememberedAreStillSuccess) {
   StreamTester t(StreamTester::StreamOf(), StreamTester::Tumbling(10));
   const BatchRecord first = t.NextBatch({{1}});
