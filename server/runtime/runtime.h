@@ -40,8 +40,8 @@ struct RuntimeOptions {
   std::string data_dir;
   int engine_threads = 1;
   int reader_threads = 2;
-  // Input that waits for the engine or the journal; above it, RESOURCE_EXHAUSTED
-  // (OVERLOADED) with a retry delay.
+  // Input that waits for the engine or the journal; above it,
+  // RESOURCE_EXHAUSTED (OVERLOADED) with a retry delay.
   size_t max_queued_bytes = 64 << 20;
   // Of all streams' open windows, keys and producers; above it batches are
   // refused likewise.
@@ -222,8 +222,7 @@ class Runtime {
   virtual void EndStream(std::string stream, Done<StreamInfo> done) = 0;
   virtual void DeleteStream(std::string stream, bool force,
                             DoneStatus done) = 0;
-  virtual void CreateView(std::string stream,
-                          engine::ViewDefinition definition,
+  virtual void CreateView(std::string stream, engine::ViewDefinition definition,
                           bool validate_only, Done<ViewInfo> done) = 0;
   virtual void GetView(std::string stream, std::string view,
                        Done<ViewInfo> done) = 0;
