@@ -30,7 +30,8 @@ function(casement_tests prefix)
     casement_target(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_dependencies(tests_${prefix} ${name})
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+    # A suite named ...Child is what a test runs as its child process.
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "-*Child.*"
                          PROPERTIES TIMEOUT 300 LABELS ${prefix})
   endforeach()
 endfunction()

@@ -267,9 +267,9 @@ constexpr char kChildDir[] = "CASEMENT_RESTART_TEST_DIR";
 
 // Not a test: what the child process of the next one does until it is killed.
 // It tells each batch that was acknowledged on its standard output.
-TEST(RestartChild, DISABLED_Run) {
+TEST(RestartChild, Run) {
   const char* dir = getenv(kChildDir);
-  ASSERT_NE(dir, nullptr);
+  if (dir == nullptr) return;  // run by hand: nobody's child
   RuntimeTester tester;
   tester.options.data_dir = dir;
   tester.options.checkpoint_bytes = 20'000;
@@ -304,8 +304,8 @@ int64_t RunAndKill(const std::string& dir, int64_t acks) {
     const int null = open("/dev/null", O_WRONLY);
     dup2(null, 1);
     setenv(kChildDir, dir.c_str(), 1);
-    execl("/proc/self/exe", "child", "--gtest_filter=RestartChild.DISABLED_Run",
-          "--gtest_also_run_disabled_tests", nullptr);
+    execl("/proc/self/exe", "child", "--gtest_filter=RestartChild.Run",
+          nullptr);
     _exit(1);
   }
   close(ends[1]);
