@@ -124,10 +124,14 @@ TEST(MarkerTest, AFileIsNoDirectory) {
 class Unprivileged {
  public:
   Unprivileged() : is_root_(geteuid() == 0) {
-    if (is_root_) EXPECT_EQ(seteuid(kNobody), 0);
+    if (is_root_) {
+      EXPECT_EQ(seteuid(kNobody), 0);
+    }
   }
   ~Unprivileged() {
-    if (is_root_) EXPECT_EQ(seteuid(0), 0);
+    if (is_root_) {
+      EXPECT_EQ(seteuid(0), 0);
+    }
   }
 
  private:
